@@ -1,5 +1,7 @@
 // Operators that copy a part of a tensor along one dimension, or copy a tensor and replace a part.
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <optional>
 #include <span>
 
@@ -19,6 +21,42 @@ std::optional<size_t> existing_dim(KernelContext& context, const Tensor& self, i
     return std::nullopt;
   }
   return normalize_dim(context, dim, self.rank());
+}
+
+// Copies self[..., start:start+length, ...] to `out`, or self[..., start, ...] if `keeps_dim` is
+// false. Returns false and copies nothing unless there are few contiguous runs of elements. The
+// range must be valid.
+bool copy_few_runs(KernelContext& context, const Tensor& self, size_t axis, int64_t start,
+                   int64_t length, bool keeps_dim, Tensor& out) {
+  constexpr int64_t kMaxRuns = 16;
+  constexpr size_t kMaxBytes = 4096;
+  const int64_t runs = size_product(self, 0, axis);
+  if (runs > kMaxRuns || out.max_nbytes() > kMaxBytes || !self.is_contiguous() ||
+      !out.is_contiguous()) {
+    return false;
+  }
+  std::array<int32_t, kMaxRank> sizes;
+  size_t rank = 0;
+  for (size_t i = 0; i < self.rank(); ++i) {
+    if (i != axis) {
+      sizes[rank++] = self.size(i);
+    } else if (keeps_dim) {
+      sizes[rank++] = static_cast<int32_t>(length);
+    }
+  }
+  if (!check_dtype(context, out, self.dtype(), "out") ||
+      !context.resize(out, {sizes.data(), rank}) || out.numel() == 0) {
+    return true;
+  }
+  const size_t inner = static_cast<size_t>(self.strides()[axis]) * self.element_size();
+  const size_t bytes = static_cast<size_t>(length) * inner;
+  const auto* from = self.unchecked_data<std::byte>() + static_cast<size_t>(start) * inner;
+  auto* to = out.unchecked_mutable_data<std::byte>();
+  for (int64_t i = 0; i < runs; ++i, to += bytes) {
+    std::memmove(to, from, bytes);
+    from += static_cast<size_t>(self.size(axis)) * inner;
+  }
+  return true;
 }
 
 // The next functions return the layout of a part of `self`. On errors, they fail the context and
@@ -142,10 +180,12 @@ void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
   int64_t start = 0;
   for (int64_t i = 0; i < parts && !context.failed(); ++i) {
     const int64_t length = length_of(i);
-    const std::optional<Layout> view =
-        narrow_layout(context, self, static_cast<int64_t>(*axis), start, length);
-    if (!view) return;
-    copy_view(context, self, *view, *outs[static_cast<size_t>(i)]);
+    Tensor& out = *outs[static_cast<size_t>(i)];
+    const bool fits = length >= 0 && length <= self.size(*axis) - start;
+    if (!fits || !copy_few_runs(context, self, *axis, start, length, true, out)) {
+      copy_part(context, self,
+                narrow_layout(context, self, static_cast<int64_t>(*axis), start, length), out);
+    }
     start += length;
   }
   if (!context.failed() && start != self.size(*axis)) {
@@ -187,7 +227,10 @@ void unbind_copy_int_out(KernelContext& context, const Tensor& self, int64_t dim
                         out.size());
   }
   for (size_t i = 0; i < out.size() && !context.failed(); ++i) {
-    select_copy_int_out(context, self, dim, static_cast<int64_t>(i), *out[i]);
+    const auto index = static_cast<int64_t>(i);
+    if (!copy_few_runs(context, self, *axis, index, 1, false, *out[i])) {
+      select_copy_int_out(context, self, dim, index, *out[i]);
+    }
   }
 }
 
