@@ -32,18 +32,37 @@ void index_select_out(KernelContext& context, const Tensor& self, int64_t dim, c
   take_along(context, self, *axis, index, picks, out);
 }
 
+// The dimension of the only index, unless this index is a mask.
+std::optional<size_t> only_indexed_dim(const Tensor& self, const OptionalTensorList& indices) {
+  std::optional<size_t> found;
+  for (size_t i = 0; i < indices.tensors.size(); ++i) {
+    const Tensor* const index = indices.tensors[i];
+    if (index == nullptr) continue;
+    if (found || i >= self.rank() || self.rank() + index->rank() > kMaxRank ||
+        (index->dtype() != ScalarType::kLong && index->dtype() != ScalarType::kInt)) {
+      return std::nullopt;
+    }
+    found = i;
+  }
+  return indices.tensors.size() <= self.rank() ? found : std::nullopt;
+}
+
 void index_Tensor_out(KernelContext& context, const Tensor& self, OptionalTensorList indices,
                       Tensor& out) {
   if (!check_dtype(context, out, self.dtype(), "out")) return;
-  const auto index = AdvancedIndex::make(context, self, indices);
-  if (!index || !resize_to(context, out, index->result_sizes()) ||
+  if (const std::optional<size_t> dim = only_indexed_dim(self, indices)) {
+    const Tensor& picks = *indices.tensors[*dim];
+    return take_along(context, self, *dim, picks, Layout(picks), out, true);
+  }
+  const AdvancedIndex index(context, self, indices);
+  if (context.failed() || !resize_to(context, out, index.result_sizes()) ||
       !check_data(context, {&self, &out})) {
     return;
   }
   const auto mover = ElementMover::make(context, self.dtype(), out.dtype());
   if (!mover) return;
-  index->for_each_run(Layout(out), [&](int64_t from, int64_t from_stride, int64_t to,
-                                       int64_t to_stride, int64_t count) {
+  index.for_each_run(Layout(out), [&](int64_t from, int64_t from_stride, int64_t to,
+                                      int64_t to_stride, int64_t count) {
     mover->move(self.raw_data(), from, from_stride, out.mutable_raw_data(), to, to_stride, count);
   });
 }
@@ -71,21 +90,21 @@ void index_put_(KernelContext& context, Tensor& self, OptionalTensorList indices
       !check_data(context, {&self, &values})) {
     return;
   }
-  const auto index = AdvancedIndex::make(context, self, indices);
-  if (!index) return;
+  const AdvancedIndex index(context, self, indices);
+  if (context.failed()) return;
   Layout layout(values);
-  if (!layout.broadcast_to(index->result_sizes())) {
+  if (!layout.broadcast_to(index.result_sizes())) {
     return context.fail(ErrorCode::kInvalidArgument,
                         "values do not broadcast to the shape that the indices select");
   }
   if (accumulates) {
     dispatch<RealHBBF16Types>(context, self.dtype(),
-                              [&]<class T>() { accumulate<T>(*index, values, layout, self); });
+                              [&]<class T>() { accumulate<T>(index, values, layout, self); });
     return;
   }
   const auto mover = ElementMover::make(context, values.dtype(), self.dtype());
   if (!mover) return;
-  index->for_each_run(
+  index.for_each_run(
       layout, [&](int64_t to, int64_t to_stride, int64_t from, int64_t from_stride, int64_t count) {
         mover->move(values.raw_data(), from, from_stride, self.mutable_raw_data(), to, to_stride,
                     count);

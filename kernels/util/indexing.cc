@@ -63,10 +63,11 @@ void take_blocks(KernelContext& context, const Tensor& self, const IndexReader& 
 }  // namespace
 
 void take_along(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
-                const Layout& index_layout, Tensor& out) {
+                const Layout& index_layout, Tensor& out, bool wraps) {
   if (!check_dtype(context, out, self.dtype(), "out")) return;
-  const std::optional<IndexReader> reader = IndexReader::make(context, index);
+  std::optional<IndexReader> reader = IndexReader::make(context, index);
   if (!reader) return;
+  if (wraps) reader->wrap(size_at(self, dim));
   if (dim == 0 && self.rank() != 0 && self.is_contiguous() && index.is_contiguous() &&
       out.is_contiguous()) {
     return take_blocks(context, self, *reader, index_layout, out);
@@ -102,9 +103,8 @@ void take_along(KernelContext& context, const Tensor& self, size_t dim, const Te
   });
 }
 
-std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const Tensor& self,
-                                                 const OptionalTensorList& indices) {
-  AdvancedIndex index;
+AdvancedIndex::AdvancedIndex(KernelContext& context, const Tensor& self,
+                             const OptionalTensorList& indices) {
   const Layout layout(self);
   uint32_t indexed = 0;
   size_t dim = 0;
@@ -116,25 +116,25 @@ std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const T
       context.fail(ErrorCode::kInvalidArgument,
                    "there are more indices than dimensions of self (%zu), or one is a 0-d mask",
                    self.rank());
-      return std::nullopt;
+      return;
     }
     if (tensor != nullptr) {
-      if (!(is_mask ? index.add_mask(context, self, *tensor, dim)
-                    : index.add_index(context, self, *tensor, dim))) {
-        return std::nullopt;
+      if (!(is_mask ? add_mask(context, self, *tensor, dim)
+                    : add_index(context, self, *tensor, dim))) {
+        return;
       }
       indexed |= ((1u << spanned) - 1u) << dim;
     }
     dim += spanned;
   }
-  if (!index.broadcast(context)) return std::nullopt;
+  if (!broadcast(context)) return;
 
   size_t first = self.rank();
   size_t last = 0;
   size_t count = 0;
   for (size_t i = 0; i < self.rank(); ++i) {
     if (((indexed >> i) & 1u) == 0) {
-      index.block_.insert(index.block_.rank, layout.sizes[i], layout.strides[i]);
+      block_.insert(block_.rank, layout.sizes[i], layout.strides[i]);
       continue;
     }
     first = std::min(first, i);
@@ -142,26 +142,26 @@ std::optional<AdvancedIndex> AdvancedIndex::make(KernelContext& context, const T
     ++count;
   }
   const bool neighbors = count > 0 && last - first + 1 == count;
-  index.position_ = neighbors ? first : 0;
-  if (index.block_.rank + index.shape_.rank > kMaxRank) {
+  position_ = neighbors ? first : 0;
+  if (block_.rank + shape_.rank > kMaxRank) {
     context.fail(ErrorCode::kInvalidArgument,
                  "the result of indexing exceeds the maximum rank, %zu", kMaxRank);
-    return std::nullopt;
+    return;
   }
-  for (size_t i = 0; i <= index.block_.rank; ++i) {
-    if (i == index.position_) {
-      for (const int64_t size : index.shape_.size_span()) index.sizes_[index.rank_++] = size;
+  for (size_t i = 0; i <= block_.rank; ++i) {
+    if (i == position_) {
+      for (const int64_t size : shape_.size_span()) sizes_[rank_++] = size;
     }
-    if (i < index.block_.rank) index.sizes_[index.rank_++] = index.block_.sizes[i];
+    if (i < block_.rank) sizes_[rank_++] = block_.sizes[i];
   }
-  return index;
 }
 
 bool AdvancedIndex::add_index(KernelContext& context, const Tensor& self, const Tensor& index,
                               size_t dim) {
-  const std::optional<IndexReader> reader = IndexReader::make(context, index);
+  std::optional<IndexReader> reader = IndexReader::make(context, index);
   if (!reader) return false;
   const int64_t size = self.size(dim);
+  reader->wrap(size);
   const int64_t stride = Layout(self).strides[dim];
   const int64_t count = index.numel();
   // Allocates at least one element, because an empty span means that memory ran out.
@@ -169,8 +169,7 @@ bool AdvancedIndex::add_index(KernelContext& context, const Tensor& self, const 
       context.allocate_temp_array<int64_t>(static_cast<size_t>(std::max<int64_t>(count, 1)));
   if (offsets.empty()) return false;
   for (int64_t i = 0; i < count; ++i) {  // memory order, which Layout(index) below describes
-    int64_t at = (*reader)[i];
-    if (at < 0 && at >= -size) at += size;
+    const int64_t at = (*reader)[i];
     if (!check_index(context, at, size)) return false;
     offsets[static_cast<size_t>(i)] = at * stride;
   }

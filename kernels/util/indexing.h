@@ -20,14 +20,23 @@ class IndexReader {
   // Fails if the dtype is neither Int nor Long, or if the tensor has no memory.
   static std::optional<IndexReader> make(KernelContext& context, const Tensor& index);
 
+  // Adds `size` to negative indices of at least -size. 0: changes no index.
+  void wrap(int64_t size) { size_ = size; }
+
   int64_t operator[](int64_t offset) const {
+    const int64_t index = read(offset);
+    return index < 0 && index >= -size_ ? index + size_ : index;
+  }
+
+ private:
+  int64_t read(int64_t offset) const {
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): tensors without elements are not read
     return wide_ != nullptr ? wide_[offset] : narrow_[offset];
   }
 
- private:
   const int64_t* wide_ = nullptr;
   const int32_t* narrow_ = nullptr;
+  int64_t size_ = 0;
 };
 
 // Fails unless 0 <= index < size.
@@ -37,9 +46,10 @@ class IndexReader {
 Layout at_least_1d(const Tensor& tensor);
 
 // Computes out[a..., i..., b...] = self[a..., index[i...], b...] along dimension `dim` of self, and
-// resizes `out`. Fails unless 0 <= index < self.size(dim) for every index.
+// resizes `out`. Fails unless 0 <= index < self.size(dim) for every index. If `wraps` is true,
+// negative indices count from the end.
 void take_along(KernelContext& context, const Tensor& self, size_t dim, const Tensor& index,
-                const Layout& index_layout, Tensor& out);
+                const Layout& index_layout, Tensor& out, bool wraps = false);
 
 // The elements that a list of indices, as in self[i0, None, i2], selects from a tensor. NumPy's
 // rules apply: indices broadcast against each other, and a mask of rank r counts as r indices. If
@@ -47,11 +57,12 @@ void take_along(KernelContext& context, const Tensor& self, size_t dim, const Te
 // the result begins with the broadcast shape.
 class AdvancedIndex {
  public:
-  // Uses only the sizes and strides of `self`. Fails if the dtype of an index is not Long, Int,
-  // Bool or Byte, if an index is out of range, or if the indices do not broadcast. Allocates
-  // temporary memory: at most one int64 for each element of the indices.
-  static std::optional<AdvancedIndex> make(KernelContext& context, const Tensor& self,
-                                           const OptionalTensorList& indices);
+  // Uses only the sizes and strides of `self`. Fails the context if the dtype of an index is not
+  // Long, Int, Bool or Byte, if an index is out of range, or if the indices do not broadcast.
+  // Allocates temporary memory: at most one int64 for each element of the indices.
+  AdvancedIndex(KernelContext& context, const Tensor& self, const OptionalTensorList& indices);
+  AdvancedIndex(const AdvancedIndex&) = delete;  // an index is large
+  AdvancedIndex& operator=(const AdvancedIndex&) = delete;
 
   std::span<const int64_t> result_sizes() const { return {sizes_.data(), rank_}; }
 
