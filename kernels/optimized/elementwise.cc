@@ -185,8 +185,6 @@ bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands,
   const void* inputs[kMaxInputs];
   const int64_t count = out.numel();
   if (count > kBufferLength) return false;
-  const float* parameters = op.parameters.data();
-  float own_parameters[3];
   bool has_shape = false;  // true if an input has the shape of `out`
   size_t i = 0;
   for (const Operand& operand : operands) {
@@ -206,19 +204,10 @@ bool run_small(const FloatOperator& op, std::initializer_list<Operand> operands,
       }
       number = tensor->unchecked_data<float>();
     }
-    if (i == 2 && accepts_number(op, operands)) {
-      static_assert(simd::kNumberParameter == 1);
-      own_parameters[0] = op.parameters[0];
-      own_parameters[1] = *number;
-      own_parameters[2] = 0;
-      parameters = own_parameters;
-      input = nullptr;
-    } else {
-      fill(*number, count, buffer);
-      input = buffer;
-    }
+    fill(*number, count, buffer);
+    input = buffer;
   }
-  if (has_shape) op.run(inputs, parameters, out.mutable_raw_data(), count, count);
+  if (has_shape) op.run(inputs, op.parameters.data(), out.mutable_raw_data(), count, count);
   return has_shape;
 }
 
@@ -240,6 +229,35 @@ bool resize_to_broadcast(KernelContext& context, std::initializer_list<Operand> 
   });
 }
 
+// Maximum length of a short row. Short rows are gathered, so that one call computes all of them.
+constexpr int64_t kMaxShortRow = 8;
+
+// Computes a small result with short rows. Returns false without doing anything if the result is
+// not small or needs a conversion.
+bool run_short_rows(const Line& line, const Loop& loop) {
+  const int64_t total = loop.rows() * loop.row_length();
+  bool fits = line.convert_out == nullptr && total <= kBufferLength;
+  for (size_t i = 0; i < line.inputs; ++i) {
+    fits =
+        fits && line.sources[i].convert == nullptr && line.sources[i].element_size == sizeof(float);
+  }
+  if (!fits || loop.row_length() > kMaxShortRow) return false;
+  FloatBuffer buffers[kMaxInputs];
+  const void* operands[kMaxInputs] = {};
+  for (size_t i = 0; i < line.inputs; ++i) operands[i] = buffers[i].elements;
+  int64_t at = 0;
+  loop.run({}, [&](const Loop::Offsets& first, int64_t length) {
+    for (size_t i = 0; i < line.inputs; ++i) {
+      const auto* const from = reinterpret_cast<const float*>(line.sources[i].data) + first[i + 1];
+      const int64_t stride = loop.row_stride(i + 1);
+      for (int64_t k = 0; k < length; ++k) buffers[i].elements[at + k] = from[k * stride];
+    }
+    at += length;
+  });
+  line.op(operands, line.parameters.data(), line.out, total, total);
+  return true;
+}
+
 // Runs `line` over each row of a general loop. Returns false and computes nothing unless the rows
 // of `out` are contiguous, and the rows of each input are contiguous or repeat one element.
 bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand> operands,
@@ -258,6 +276,7 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
   const Loop loop(std::span<const int64_t>(box.data(), rank),
                   {strides[0], strides[1], strides[2], strides[3]});
   if (loop.row_stride(0) != 1 && loop.row_length() > 1) return false;
+  if (run_short_rows(line, loop)) return true;
   for (size_t i = 0; i < line.inputs; ++i) {
     const int64_t stride = loop.row_stride(i + 1);
     if (stride != 0 && stride != 1) return false;
@@ -315,16 +334,50 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
   return run_rows(context, line, operands, moved, out);
 }
 
-}  // namespace
-
-bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType common,
-                 std::initializer_list<Operand> operands, Tensor& out) {
+[[gnu::noinline]] bool run_mixed(KernelContext& context, const FloatOperator& op, ScalarType common,
+                                 std::initializer_list<Operand> operands, Tensor& out) {
   if (!is_float(common) || out.dtype() != (op.returns_bool ? ScalarType::kBool : common) ||
       !has_dtypes(op, common, operands)) {
     return false;
   }
   return (common == ScalarType::kFloat && run_small(op, operands, out)) ||
          run_large(context, op, common, operands, out);
+}
+
+}  // namespace
+
+bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType common,
+                 std::initializer_list<Operand> operands, Tensor& out) {
+  // Calls the operator directly for a small result if all inputs are tensors like `out`, or the
+  // second operand is a number.
+  const int64_t count = out.numel();
+  const bool is_small = common == ScalarType::kFloat && out.dtype() == common && !op.returns_bool &&
+                        !op.first_is_bool && count <= kBufferLength;
+  if (!is_small) return run_mixed(context, op, common, operands, out);
+  const void* inputs[kMaxInputs];
+  const float* parameters = op.parameters.data();
+  float own_parameters[3];
+  size_t i = 0;
+  for (const Operand& operand : operands) {
+    const Tensor* const tensor = operand.tensor;
+    if (tensor != nullptr && tensor->dtype() == common && tensor->same_sizes(out) &&
+        tensor->same_dim_order(out)) {
+      inputs[i++] = tensor->raw_data();
+    } else if (i == 1 && accepts_number(op, operands) &&
+               (tensor == nullptr || (tensor->dtype() == common && tensor->numel() == 1 &&
+                                      tensor->rank() <= out.rank()))) {
+      static_assert(simd::kNumberParameter == 1);
+      own_parameters[0] = op.parameters[0];
+      own_parameters[1] = tensor == nullptr ? operand.value : *tensor->unchecked_data<float>();
+      own_parameters[2] = 0;
+      parameters = own_parameters;
+      inputs[i++] = nullptr;
+    } else {
+      return run_mixed(context, op, common, operands, out);
+    }
+  }
+  op.run(inputs, parameters, out.mutable_raw_data(), count, count);
+  return true;
 }
 
 bool binary(KernelContext& context, const FloatOperator& op, const Tensor& self,
