@@ -26,27 +26,42 @@ bool check_distance(KernelContext& context, const Tensor& x1, const Tensor& x2, 
 }
 
 // The p-norm of a - b. p = 0: number of different elements. p = infinity: largest difference.
+struct Norm {
+  enum class Kind : uint8_t { kZero, kOne, kTwo, kInfinity, kOther };
+
+  explicit Norm(double power)
+      : p(power),
+        kind(p == 0          ? Kind::kZero
+             : p == 1        ? Kind::kOne
+             : p == 2        ? Kind::kTwo
+             : std::isinf(p) ? Kind::kInfinity
+                             : Kind::kOther) {}
+
+  double p;
+  Kind kind;
+};
+
 template <class T>
-T distance(const T* a, const T* b, int64_t length, double p) {
+T distance(const T* a, const T* b, int64_t length, const Norm& norm) {
   double sum = 0;
   for (int64_t i = 0; i < length; ++i) {
     const double difference = std::fabs(static_cast<double>(static_cast<Compute<T>>(a[i])) -
                                         static_cast<double>(static_cast<Compute<T>>(b[i])));
-    if (p == 0) {
-      sum += difference != 0 ? 1 : 0;
-    } else if (p == 1) {
+    if (norm.kind == Norm::Kind::kOne) {
       sum += difference;
-    } else if (p == 2) {
+    } else if (norm.kind == Norm::Kind::kTwo) {
       sum += difference * difference;
-    } else if (std::isinf(p)) {
+    } else if (norm.kind == Norm::Kind::kZero) {
+      sum += difference != 0 ? 1 : 0;
+    } else if (norm.kind == Norm::Kind::kInfinity) {
       sum = larger(sum, difference);
     } else {
-      sum += std::pow(difference, p);
+      sum += std::pow(difference, norm.p);
     }
   }
-  const bool has_root = p != 0 && p != 1 && !std::isinf(p);
-  const double norm = !has_root ? sum : p == 2 ? std::sqrt(sum) : std::pow(sum, 1 / p);
-  return static_cast<T>(static_cast<Compute<T>>(norm));
+  if (norm.kind == Norm::Kind::kTwo) sum = std::sqrt(sum);
+  if (norm.kind == Norm::Kind::kOther) sum = std::pow(sum, 1 / norm.p);
+  return static_cast<T>(static_cast<Compute<T>>(sum));
 }
 
 struct BatchShape {
@@ -61,6 +76,7 @@ void distances(const BatchShape& batches, const Tensor& x1, const Tensor& x2, do
   const int64_t rows1 = x1.size(x1.rank() - 2);
   const int64_t rows2 = x2.size(x2.rank() - 2);
   const int64_t length = x1.size(x1.rank() - 1);
+  const Norm norm(p);
   const BoxLoop<3> loop(
       {batches.sizes.data(), batches.rank},
       {batches.strides[0].data(), batches.strides[1].data(), batches.strides[2].data()});
@@ -71,7 +87,7 @@ void distances(const BatchShape& batches, const Tensor& x1, const Tensor& x2, do
       const T* b = x2.unchecked_data<T>() + first[2] + batch * loop.row_stride(2);
       for (int64_t i = 0; i < rows1; ++i) {
         for (int64_t j = 0; j < rows2; ++j) {
-          *result++ = distance(a + i * length, b + j * length, length, p);
+          *result++ = distance(a + i * length, b + j * length, length, norm);
         }
       }
     }
@@ -91,7 +107,8 @@ void cdist_forward_out(KernelContext& context, const Tensor& x1, const Tensor& x
   }
   const size_t rank = std::max(x1.rank(), x2.rank());
   std::array<int32_t, kMaxRank> sizes;
-  BatchShape batches{{}, {}, rank - 2};
+  BatchShape batches;
+  batches.rank = rank - 2;
   for (size_t i = 0; i + 2 < rank; ++i) {
     const auto size_of = [&](const Tensor& x) {
       return i + x.rank() < rank ? 1 : x.size(i + x.rank() - rank);
@@ -131,11 +148,12 @@ void pdist_forward_out(KernelContext& context, const Tensor& self, double p, Ten
   const std::array<int32_t, 1> sizes{static_cast<int32_t>(pairs)};
   if (!context.resize(out, sizes)) return;
   dispatch<FloatHBF16Types>(context, self.dtype(), [&]<class T>() {
+    const Norm norm(p);
     const T* data = self.unchecked_data<T>();
     T* result = out.unchecked_mutable_data<T>();
     for (int64_t i = 0; i < rows; ++i) {
       for (int64_t j = i + 1; j < rows; ++j) {
-        *result++ = distance(data + i * length, data + j * length, length, p);
+        *result++ = distance(data + i * length, data + j * length, length, norm);
       }
     }
   });

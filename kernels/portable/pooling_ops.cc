@@ -74,6 +74,21 @@ void max_pool2d_with_indices_out(KernelContext& context, const Tensor& self,
   if (window) max_pool(context, self, *window, out, indices);
 }
 
+// Adds `count` elements of `from` to the elements of a plane with the given row-major indices. The
+// plane begins at offset `plane`. All strides are in elements.
+template <class T>
+void add_gradients(const Tensor& from, int64_t first, int64_t stride, const int64_t* indices,
+                   int64_t index_stride, int64_t count, int64_t width, const Layout& layout,
+                   int64_t plane, Tensor& to) {
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t index = indices[i * index_stride];
+    T& sum = to.unchecked_mutable_data<T>()[plane + index / width * layout.strides[2] +
+                                            index % width * layout.strides[3]];
+    using C = Compute<T>;
+    sum = T(C(sum) + C(from.unchecked_data<T>()[first + i * stride]));
+  }
+}
+
 // Adds each window's gradient at the position of the window's largest element.
 void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad_output,
                                       const Tensor& self, std::span<const int64_t> kernel_size,
@@ -103,22 +118,26 @@ void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad
   const Layout from = image_layout(grad_output);
   const Layout index_layout = image_layout(indices);
   const Layout to = image_layout(grad_input);
-  dispatch<FloatHBF16Types>(context, self.dtype(), [&]<class T>() {
-    std::memset(grad_input.mutable_raw_data(), 0, grad_input.nbytes());
-    for (int64_t i = 0; i < grad_output.numel(); ++i) {
-      const int64_t index = indices.unchecked_data<int64_t>()[index_layout.offset_of(i)];
-      if (index < 0 || index >= window->input[0] * window->input[1]) {
-        return context.fail(ErrorCode::kInvalidArgument,
-                            "index %lld is outside the H x W plane of self",
-                            static_cast<long long>(index));
-      }
-      const int64_t plane = i / (from.sizes[2] * from.sizes[3]);
-      T& sum = grad_input.unchecked_mutable_data<
-          T>()[plane / from.sizes[1] * to.strides[0] + plane % from.sizes[1] * to.strides[1] +
-               index / window->input[1] * to.strides[2] + index % window->input[1] * to.strides[3]];
-      using C = Compute<T>;
-      sum = T(C(sum) + C(grad_output.unchecked_data<T>()[from.offset_of(i)]));
+  const std::array<int64_t, 4> plane_strides{to.strides[0], to.strides[1], 0, 0};
+  const BoxLoop<3> loop(from.size_span(),
+                        {from.strides.data(), index_layout.strides.data(), plane_strides.data()},
+                        LoopOrder::kRowMajor);
+  decltype(&add_gradients<float>) add = nullptr;
+  dispatch<FloatHBF16Types>(context, self.dtype(), [&]<class T>() { add = add_gradients<T>; });
+  if (add == nullptr) return;
+  std::memset(grad_input.mutable_raw_data(), 0, grad_input.nbytes());
+  loop.run({}, [&](const auto& first, int64_t count) {
+    if (context.failed()) return;
+    const int64_t* const row = indices.unchecked_data<int64_t>() + first[1];
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t index = row[i * loop.row_stride(1)];
+      if (index >= 0 && index < window->input[0] * window->input[1]) continue;
+      return context.fail(ErrorCode::kInvalidArgument,
+                          "index %lld is outside the H x W plane of self",
+                          static_cast<long long>(index));
     }
+    add(grad_output, first[0], loop.row_stride(0), row, loop.row_stride(1), count, window->input[1],
+        to, first[2], grad_input);
   });
 }
 

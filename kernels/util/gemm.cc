@@ -1,6 +1,7 @@
 #include "kernels/util/gemm.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace vitrine {
 
@@ -23,6 +24,21 @@ void multiply_tile(const Sum* rows, const Sum* columns, int64_t depth, Sum* sums
   }
   for (int64_t r = 0; r < kGemmTileRows; ++r) {
     for (int64_t c = 0; c < kGemmTileColumns; ++c) sums[r * stride + c] = tile[r][c];
+  }
+}
+
+// Like multiply_tile(), but for `row_count` rows and `column_count` columns of the tile.
+template <class Sum>
+void multiply_partial_tile(const Sum* rows, const Sum* columns, int64_t depth, int64_t row_count,
+                           int64_t column_count, Sum* sums, int64_t stride) {
+  for (int64_t r = 0; r < row_count; ++r) {
+    for (int64_t c = 0; c < column_count; ++c) {
+      Sum sum = sums[r * stride + c];
+      for (int64_t d = 0; d < depth; ++d) {
+        sum += rows[d * kGemmTileRows + r] * columns[d * kGemmTileColumns + c];
+      }
+      sums[r * stride + c] = sum;
+    }
   }
 }
 
@@ -53,8 +69,16 @@ void gemm(int64_t rows, int64_t columns, int64_t depth, GemmOperands<Sum>& opera
           if (count < kGemmTileRows) std::fill_n(row_panel, depth_count * kGemmTileRows, Sum(0));
           operands.load_rows(row + r, count, start, depth_count, row_panel);
           for (int64_t c = 0; c < column_count; c += kGemmTileColumns) {
-            multiply_tile(row_panel, column_panels + c * kGemmBlockDepth, depth_count,
-                          sums + r * kColumns + c, kColumns);
+            const Sum* panel = column_panels + c * kGemmBlockDepth;
+            Sum* const tile = sums + r * kColumns + c;
+            if constexpr (std::is_integral_v<Sum>) {
+              if (count < kGemmTileRows || column_count - c < kGemmTileColumns) {
+                multiply_partial_tile(row_panel, panel, depth_count, count,
+                                      std::min(kGemmTileColumns, column_count - c), tile, kColumns);
+                continue;
+              }
+            }
+            multiply_tile(row_panel, panel, depth_count, tile, kColumns);
           }
         }
       }
