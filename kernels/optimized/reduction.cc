@@ -1,7 +1,9 @@
 // The operators sum, mean, var, amax, amin, argmax and argmin of row-major floats over adjacent
 // dimensions.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "kernels/optimized/simd/lines.h"
 #include "kernels/optimized/take_over.h"
@@ -106,6 +108,13 @@ void reduce_columns(Kind kind, const float* values, int64_t rows, int64_t stride
 bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional<uint32_t> mask,
             bool keepdim, Tensor& out) {
   if (!mask) return true;  // the context has failed
+  if (self.numel() == 0 && self.dtype() == ScalarType::kFloat && out.dtype() == self.dtype()) {
+    if (kind == Kind::kLargest || kind == Kind::kSmallest) return false;
+    if (!resize(context, self, *mask, keepdim, out)) return true;
+    const float empty = kind == Kind::kSum ? 0.0F : std::numeric_limits<float>::quiet_NaN();
+    std::fill_n(out.unchecked_mutable_data<float>(), out.numel(), empty);
+    return true;
+  }
   const std::optional<Block> block = make_block(self, *mask);
   if (!block || out.dtype() != ScalarType::kFloat || !out.is_contiguous()) return false;
   if (!resize(context, self, *mask, keepdim, out)) return true;
@@ -128,25 +137,27 @@ bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional
   return true;
 }
 
-bool is_float(std::optional<ScalarType> dtype) { return !dtype || *dtype == ScalarType::kFloat; }
+bool is_float(const Tensor& self, std::optional<ScalarType> dtype) {
+  return self.dtype() == ScalarType::kFloat && (!dtype || *dtype == ScalarType::kFloat);
+}
 
 bool sum_out(KernelContext& context, const Tensor& self,
              std::optional<std::span<const int64_t>> dim, bool keepdim,
              std::optional<ScalarType> dtype, Tensor& out) {
-  return is_float(dtype) &&
+  return is_float(self, dtype) &&
          reduce(context, Kind::kSum, self, reduced_dims(context, self, dim), keepdim, out);
 }
 
 bool mean_out(KernelContext& context, const Tensor& self,
               std::optional<std::span<const int64_t>> dim, bool keepdim,
               std::optional<ScalarType> dtype, Tensor& out) {
-  return is_float(dtype) &&
+  return is_float(self, dtype) &&
          reduce(context, Kind::kMean, self, reduced_dims(context, self, dim), keepdim, out);
 }
 
 bool mean_dtype_out(KernelContext& context, const Tensor& self, std::optional<ScalarType> dtype,
                     Tensor& out) {
-  return is_float(dtype) && reduce(context, Kind::kMean, self, kAllDims, false, out);
+  return is_float(self, dtype) && reduce(context, Kind::kMean, self, kAllDims, false, out);
 }
 
 template <Kind kind>
