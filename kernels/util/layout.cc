@@ -81,9 +81,9 @@ bool Layout::broadcast_to(std::span<const int64_t> target) {
   for (size_t i = 0; i < rank; ++i) {
     if (sizes[i] != target[added + i] && sizes[i] != 1) return false;
   }
-  for (size_t i = 0; i < added; ++i) insert(0, 1, 0);
-  for (size_t i = 0; i < rank; ++i) {
-    if (sizes[i] != target[i]) strides[i] = 0;
+  rank = target.size();
+  for (size_t i = rank; i-- > 0;) {
+    strides[i] = i >= added && sizes[i - added] == target[i] ? strides[i - added] : 0;
     sizes[i] = target[i];
   }
   return true;

@@ -106,7 +106,7 @@ void run_reduction(KernelContext& context, const Reduction& reduction, const Ten
       if (outs[k] == nullptr) continue;
       std::byte* to = outs[k]->unchecked_mutable_data<std::byte>() +
                       static_cast<size_t>(offsets[k]) * outs[k]->element_size();
-      outputs[k].run(result_pointers[k], 1, to, 1, 1);
+      outputs[k].run(result_pointers[k], 0, to, 1, 1);  // faster for one element than stride 1
     }
   };
 
