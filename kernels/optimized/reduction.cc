@@ -1,10 +1,12 @@
 // The operators sum, mean, var, amax, amin, argmax and argmin of row-major floats over adjacent
-// dimensions.
+// dimensions. sum, mean, amax and amin also accept Half and BFloat16.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
+#include "kernels/optimized/as_float.h"
+#include "kernels/optimized/simd/convert.h"
 #include "kernels/optimized/simd/lines.h"
 #include "kernels/optimized/take_over.h"
 #include "kernels/util/arithmetic.h"
@@ -22,12 +24,11 @@ struct Block {
   int64_t inner = 1;
 };
 
-// Returns nullopt unless the tensor is a row-major Float tensor with elements, and the reduced
+// Returns nullopt unless the tensor is a row-major tensor of `dtype` with elements, and the reduced
 // dimensions are adjacent. Dimensions of size 1 are ignored.
-std::optional<Block> make_block(const Tensor& self, uint32_t mask) {
-  if (self.dtype() != ScalarType::kFloat || !self.is_contiguous() || self.numel() == 0) {
-    return std::nullopt;
-  }
+std::optional<Block> make_block(const Tensor& self, uint32_t mask,
+                                ScalarType dtype = ScalarType::kFloat) {
+  if (self.dtype() != dtype || !self.is_contiguous() || self.numel() == 0) return std::nullopt;
   Block block;
   for (size_t dim = 0; dim < self.rank(); ++dim) {
     const int64_t size = self.size(dim);
@@ -95,6 +96,43 @@ void reduce_lines(Kind kind, const float* values, int64_t lines, int64_t count, 
   for (int64_t i = 0; i < lines; ++i) out[i] = extremum(values + i * count, count);
 }
 
+// Reduces lines of Half or BFloat16. Converts a part at a time, which has some lines or is a part
+// of one line.
+void reduce_halves(Kind kind, ScalarType dtype, const std::byte* values, int64_t lines,
+                   int64_t count, std::byte* out) {
+  constexpr int64_t kPart = 1024;
+  constexpr int64_t kSize = 2;
+  const simd::Convert to_float = simd::to_float(dtype);
+  const simd::Convert from_float = simd::from_float(dtype);
+  alignas(64) float part[kPart];
+  alignas(64) float results[kPart];
+  const int64_t part_lines = std::max<int64_t>(kPart / count, 1);
+  for (int64_t line = 0; line < lines; line += part_lines, values += part_lines * count * kSize) {
+    const int64_t n = std::min(part_lines, lines - line);
+    if (count <= kPart) {
+      to_float(values, part, n * count);
+      reduce_lines(kind, part, n, count, results);
+    } else {
+      const bool is_sum = kind == Kind::kSum || kind == Kind::kMean;
+      double sum = 0;
+      for (int64_t done = 0; done < count; done += kPart) {
+        const int64_t length = std::min(kPart, count - done);
+        float next = 0;
+        to_float(values + done * kSize, part, length);
+        reduce_lines(is_sum ? Kind::kSum : kind, part, 1, length, &next);
+        sum += static_cast<double>(next);
+        if (done == 0) results[0] = next;
+        results[0] = kind == Kind::kLargest ? larger(results[0], next) : smaller(results[0], next);
+      }
+      if (is_sum) {
+        results[0] =
+            static_cast<float>(kind == Kind::kMean ? sum / static_cast<double>(count) : sum);
+      }
+    }
+    from_float(results, out + line * kSize, n);
+  }
+}
+
 void reduce_columns(Kind kind, const float* values, int64_t rows, int64_t stride, int64_t count,
                     float* out) {
   if (kind == Kind::kLargest) return simd::column_largest(values, rows, stride, count, out);
@@ -115,9 +153,23 @@ bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional
     std::fill_n(out.unchecked_mutable_data<float>(), out.numel(), empty);
     return true;
   }
-  const std::optional<Block> block = make_block(self, *mask);
-  if (!block || out.dtype() != ScalarType::kFloat || !out.is_contiguous()) return false;
+  const bool is_half = is_reduced_float(self.dtype());
+  const std::optional<Block> block =
+      make_block(self, *mask, is_half ? self.dtype() : ScalarType::kFloat);
+  if (!block || out.dtype() != self.dtype() || !out.is_contiguous() ||
+      (is_half && block->inner != 1)) {
+    return false;
+  }
   if (!resize(context, self, *mask, keepdim, out)) return true;
+  if (is_half) {
+    const int64_t bytes = static_cast<int64_t>(self.element_size());
+    parallel_ranges(context, block->outer, 1, 4 * block->reduced, [&](int64_t begin, int64_t end) {
+      reduce_halves(kind, self.dtype(),
+                    self.unchecked_data<std::byte>() + begin * block->reduced * bytes, end - begin,
+                    block->reduced, out.unchecked_mutable_data<std::byte>() + begin * bytes);
+    });
+    return true;
+  }
   const auto* const from = self.unchecked_data<float>();
   auto* const to = out.unchecked_mutable_data<float>();
   if (block->inner == 1) {
@@ -137,27 +189,29 @@ bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional
   return true;
 }
 
-bool is_float(const Tensor& self, std::optional<ScalarType> dtype) {
-  return self.dtype() == ScalarType::kFloat && (!dtype || *dtype == ScalarType::kFloat);
+// True if the dtype of `self` is supported, and the result has this dtype.
+bool keeps_float(const Tensor& self, std::optional<ScalarType> dtype) {
+  return (self.dtype() == ScalarType::kFloat || is_reduced_float(self.dtype())) &&
+         (!dtype || *dtype == self.dtype());
 }
 
 bool sum_out(KernelContext& context, const Tensor& self,
              std::optional<std::span<const int64_t>> dim, bool keepdim,
              std::optional<ScalarType> dtype, Tensor& out) {
-  return is_float(self, dtype) &&
+  return keeps_float(self, dtype) &&
          reduce(context, Kind::kSum, self, reduced_dims(context, self, dim), keepdim, out);
 }
 
 bool mean_out(KernelContext& context, const Tensor& self,
               std::optional<std::span<const int64_t>> dim, bool keepdim,
               std::optional<ScalarType> dtype, Tensor& out) {
-  return is_float(self, dtype) &&
+  return keeps_float(self, dtype) &&
          reduce(context, Kind::kMean, self, reduced_dims(context, self, dim), keepdim, out);
 }
 
 bool mean_dtype_out(KernelContext& context, const Tensor& self, std::optional<ScalarType> dtype,
                     Tensor& out) {
-  return is_float(self, dtype) && reduce(context, Kind::kMean, self, kAllDims, false, out);
+  return keeps_float(self, dtype) && reduce(context, Kind::kMean, self, kAllDims, false, out);
 }
 
 template <Kind kind>

@@ -39,6 +39,17 @@ TEST(Reduction, ReducesShortLines) {
                                   {"f32[1,9]{9,8,7,6,5,4,3,2,1} [1] false !f32[1]", "1"}});
 }
 
+TEST(Reduction, ReducesLongLinesOfHalves) {
+  const std::string lines = "[2,1500]{1,2,-3} [1] false ";
+  check_kernel("aten::sum.IntList_out",
+               {{"f16" + lines + "none !f16[2]", "0,0"},
+                {"bf16[2,1500]{1,2} [1] false none !bf16[2]", "2256,2256"},
+                {"f16[5,400]{1} [1] false none !f16[5]", "400,400,400,400,400"}});
+  check_kernel("aten::mean.out", {{"bf16[2,1500]{1,2} [1] false none !bf16[2]", "1.5,1.5"}});
+  check_kernel("aten::amax.out", {{"f16" + lines + "!f16[2]", "2,2"}});
+  check_kernel("aten::amin.out", {{"bf16" + lines + "!bf16[2]", "-3,-3"}});
+}
+
 TEST(Reduction, NansumIgnoresNan) {
   check_kernel("aten::nansum.out", {{"f32[2,3]{1,nan,3,nan,nan,nan} [1] false none !f32[2]", "4,0"},
                                     {"bool[2]{1} none false none !i64[]", "2"}});
