@@ -334,13 +334,15 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
   return run_rows(context, line, operands, moved, out);
 }
 
+// Computes a result of any size. `try_small` is false if run_small() would return false.
 [[gnu::noinline]] bool run_mixed(KernelContext& context, const FloatOperator& op, ScalarType common,
-                                 std::initializer_list<Operand> operands, Tensor& out) {
+                                 std::initializer_list<Operand> operands, bool try_small,
+                                 Tensor& out) {
   if (!is_float(common) || out.dtype() != (op.returns_bool ? ScalarType::kBool : common) ||
       !has_dtypes(op, common, operands)) {
     return false;
   }
-  return (common == ScalarType::kFloat && run_small(op, operands, out)) ||
+  return (try_small && run_small(op, operands, out)) ||
          run_large(context, op, common, operands, out);
 }
 
@@ -353,7 +355,9 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
   const int64_t count = out.numel();
   const bool is_small = common == ScalarType::kFloat && out.dtype() == common && !op.returns_bool &&
                         !op.first_is_bool && count <= kBufferLength;
-  if (!is_small) return run_mixed(context, op, common, operands, out);
+  if (!is_small) {
+    return run_mixed(context, op, common, operands, common == ScalarType::kFloat, out);
+  }
   const void* inputs[kMaxInputs];
   const float* parameters = op.parameters.data();
   float own_parameters[3];
@@ -373,7 +377,8 @@ bool elementwise(KernelContext& context, const FloatOperator& op, ScalarType com
       parameters = own_parameters;
       inputs[i++] = nullptr;
     } else {
-      return run_mixed(context, op, common, operands, out);
+      const bool try_small = tensor == nullptr || tensor->numel() == 1;
+      return run_mixed(context, op, common, operands, try_small, out);
     }
   }
   op.run(inputs, parameters, out.mutable_raw_data(), count, count);

@@ -143,17 +143,24 @@ void reduce_columns(Kind kind, const float* values, int64_t rows, int64_t stride
   for (int64_t c = 0; c < count; ++c) out[c] = static_cast<float>(sums[c] / divisor);
 }
 
+// Reduces a tensor without elements. Not inlined, because the call is rare.
+[[gnu::noinline]] bool reduce_nothing(KernelContext& context, Kind kind, const Tensor& self,
+                                      uint32_t mask, bool keepdim, Tensor& out) {
+  if (kind == Kind::kLargest || kind == Kind::kSmallest || self.dtype() != ScalarType::kFloat ||
+      out.dtype() != ScalarType::kFloat) {
+    return false;
+  }
+  if (!resize(context, self, mask, keepdim, out)) return true;
+  const float result = kind == Kind::kSum ? 0.0F : std::numeric_limits<float>::quiet_NaN();
+  std::fill_n(out.unchecked_mutable_data<float>(), out.numel(), result);
+  return true;
+}
+
 bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional<uint32_t> mask,
             bool keepdim, Tensor& out) {
   if (!mask) return true;  // the context has failed
-  if (self.numel() == 0 && self.dtype() == ScalarType::kFloat && out.dtype() == self.dtype()) {
-    if (kind == Kind::kLargest || kind == Kind::kSmallest) return false;
-    if (!resize(context, self, *mask, keepdim, out)) return true;
-    const float empty = kind == Kind::kSum ? 0.0F : std::numeric_limits<float>::quiet_NaN();
-    std::fill_n(out.unchecked_mutable_data<float>(), out.numel(), empty);
-    return true;
-  }
-  const bool is_half = is_reduced_float(self.dtype());
+  if (self.numel() == 0) return reduce_nothing(context, kind, self, *mask, keepdim, out);
+  const bool is_half = self.dtype() != ScalarType::kFloat && is_reduced_float(self.dtype());
   const std::optional<Block> block =
       make_block(self, *mask, is_half ? self.dtype() : ScalarType::kFloat);
   if (!block || out.dtype() != self.dtype() || !out.is_contiguous() ||
