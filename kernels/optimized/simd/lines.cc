@@ -121,6 +121,23 @@ double SquaredDistance(const float* values, float center, int64_t count) {
 void Statistics(const float* values, int64_t lines, int64_t count, int64_t parts, int64_t stride,
                 double epsilon, float* mean, float* rstd) {
   const double share = 1.0 / (static_cast<double>(count) * static_cast<double>(parts));
+  const Tag d;
+  if (kHasMasks && parts == 1 && count <= static_cast<int64_t>(hn::Lanes(d))) {
+    const auto mask = hn::FirstN(d, static_cast<size_t>(count));
+    for (int64_t line = 0; line < lines; ++line) {
+      const V x = load_part(d, values + line * count, count);
+      mean[line] =
+          static_cast<float>(static_cast<double>(hn::GetLane(hn::SumOfLanes(d, x))) * share);
+    }
+    for (int64_t line = 0; line < lines; ++line) {
+      const V x = load_part(d, values + line * count, count);
+      const V distance = hn::IfThenElseZero(mask, hn::Sub(x, hn::Set(d, mean[line])));
+      const auto squares =
+          static_cast<double>(hn::GetLane(hn::SumOfLanes(d, hn::Mul(distance, distance))));
+      rstd[line] = static_cast<float>(1.0 / std::sqrt(squares * share + epsilon));
+    }
+    return;
+  }
   for (int64_t line = 0; line < lines; ++line) {
     double sum = 0;
     for (int64_t i = 0; i < parts; ++i) sum += Sum(values + line * count + i * stride, count);
