@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "kernels/optimized/as_float.h"
+#include "kernels/optimized/simd/columns.h"
 #include "kernels/optimized/simd/convert.h"
 #include "kernels/optimized/simd/lines.h"
 #include "kernels/optimized/take_over.h"

@@ -42,11 +42,4 @@ void log_softmax_columns(const float* in, float* out, int64_t rows, int64_t stri
 void normalize(const float* in, int64_t lines, int64_t count, double epsilon, const float* weight,
                const float* bias, float* out, float* mean, float* rstd);
 
-// Like sum(), largest() and smallest(), but for each of `count` columns, at most kColumns. A column
-// has `rows` elements at a stride of `stride` floats.
-inline constexpr int64_t kColumns = 1024;
-void column_sums(const float* in, int64_t rows, int64_t stride, int64_t count, double* sums);
-void column_largest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out);
-void column_smallest(const float* in, int64_t rows, int64_t stride, int64_t count, float* out);
-
 }  // namespace vitrine::optimized::simd
