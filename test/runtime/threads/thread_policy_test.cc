@@ -61,31 +61,31 @@ class ThreadPolicyTest : public testing::Test {
 
   ThreadPolicy::Demand demand;
   const ThreadPolicy::Clocks clocks{[] { return wall_ns; }, [] { return cpu_ns; }};
-  ThreadPolicy policy{2, 2, demand, clocks};  // two threads on two processors
+  ThreadPolicy policy_{2, 2, demand, clocks};  // two threads on two processors
 };
 
 TEST_F(ThreadPolicyTest, SmallRegionsRunOnTheCallingThread) {
   ThreadPolicy::Run run;
-  for (int i = 0; i < 100; ++i) EXPECT_FALSE(policy.allows(run, kMinWork - 1));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(policy_.allows(run, kMinWork - 1));
   EXPECT_EQ(run.work_ns, 0U);
-  EXPECT_TRUE(policy.allows(run, kLargeWork));
-  EXPECT_FALSE(policy.allows(run, kMinWork - 1));
-  EXPECT_TRUE(policy.allows(run, kMinWork));
-  policy.end(run);
+  EXPECT_TRUE(policy_.allows(run, kLargeWork));
+  EXPECT_FALSE(policy_.allows(run, kMinWork - 1));
+  EXPECT_TRUE(policy_.allows(run, kMinWork));
+  policy_.end(run);
 }
 
 TEST_F(ThreadPolicyTest, EachRunUsesWorkersAfterEnoughWork) {
   for (int i = 0; i < 3; ++i) {
     ThreadPolicy::Run run;
-    EXPECT_FALSE(policy.allows(run, kMinWork));
-    EXPECT_FALSE(policy.allows(run, kWakeWork - kMinWork - 1));
-    EXPECT_TRUE(policy.allows(run, kMinWork));
-    EXPECT_TRUE(policy.allows(run, kMinWork));
-    policy.end(run);
+    EXPECT_FALSE(policy_.allows(run, kMinWork));
+    EXPECT_FALSE(policy_.allows(run, kWakeWork - kMinWork - 1));
+    EXPECT_TRUE(policy_.allows(run, kMinWork));
+    EXPECT_TRUE(policy_.allows(run, kMinWork));
+    policy_.end(run);
     EXPECT_EQ(run.work_ns, 0U);
     pass(kSleep, 0);
-    EXPECT_TRUE(policy.allows(run, kWakeWork)) << "a single region is large enough";
-    policy.end(run);
+    EXPECT_TRUE(policy_.allows(run, kWakeWork)) << "a single region is large enough";
+    policy_.end(run);
     pass(kSleep, 0);
   }
 }
@@ -113,24 +113,24 @@ TEST_F(ThreadPolicyTest, SmallRegionsUseWorkersThatStillSpin) {
 }
 
 TEST_F(ThreadPolicyTest, SmallRegionsDoNotUseWorkersRightAfterAPause) {
-  runs_until_pause(policy, kMillisecond, kMillisecond / 10);
-  for (int i = 0; i < 5; ++i) ASSERT_FALSE(run(policy, kMillisecond, kMillisecond));
+  runs_until_pause(policy_, kMillisecond, kMillisecond / 10);
+  for (int i = 0; i < 5; ++i) ASSERT_FALSE(run(policy_, kMillisecond, kMillisecond));
   pass(20 * kMillisecond, 0);
   ThreadPolicy::Run run;
-  EXPECT_FALSE(policy.allows(run, kMinWork)) << "no region has used the workers since the pause";
-  EXPECT_TRUE(policy.allows(run, kLargeWork));
-  policy.end(run);
+  EXPECT_FALSE(policy_.allows(run, kMinWork)) << "no region has used the workers since the pause";
+  EXPECT_TRUE(policy_.allows(run, kLargeWork));
+  policy_.end(run);
 }
 
 TEST_F(ThreadPolicyTest, CountsRunsWithEnoughWorkForSeveralThreads) {
   ThreadPolicy::Run run;
-  policy.allows(run, kMinWork);
+  policy_.allows(run, kMinWork);
   EXPECT_EQ(demand.runs, 0U);
-  policy.allows(run, kLargeWork);
-  policy.allows(run, kLargeWork);
+  policy_.allows(run, kLargeWork);
+  policy_.allows(run, kLargeWork);
   EXPECT_EQ(demand.runs, 1U);
-  policy.end(run);
-  policy.end(run);
+  policy_.end(run);
+  policy_.end(run);
   EXPECT_EQ(demand.runs, 0U);
 }
 
@@ -207,7 +207,7 @@ TEST_F(ThreadPolicyTest, PausesIfWaitingCostsMoreThanWorkersSave) {
 
 TEST_F(ThreadPolicyTest, TimeBetweenRunsDoesNotCountAsWaitingForAProcessor) {
   for (int i = 0; i < 100; ++i) {
-    ASSERT_TRUE(run(policy, kMillisecond, kMillisecond));
+    ASSERT_TRUE(run(policy_, kMillisecond, kMillisecond));
     pass(50 * kMillisecond, 0);
   }
 }
@@ -215,16 +215,16 @@ TEST_F(ThreadPolicyTest, TimeBetweenRunsDoesNotCountAsWaitingForAProcessor) {
 TEST_F(ThreadPolicyTest, CanPauseWithinALongRun) {
   ThreadPolicy::Run run;
   int regions = 0;
-  while (regions < 1000 && policy.allows(run, kLargeWork)) {
+  while (regions < 1000 && policy_.allows(run, kLargeWork)) {
     pass(kMillisecond, kMillisecond / 10);
     ++regions;
   }
   EXPECT_LT(regions, 30);
   pass(200 * kMillisecond, 200 * kMillisecond);
-  EXPECT_TRUE(policy.allows(run, kLargeWork)) << "the caller had a processor during the pause";
+  EXPECT_TRUE(policy_.allows(run, kLargeWork)) << "the caller had a processor during the pause";
   pass(kMillisecond, kMillisecond);
-  EXPECT_TRUE(policy.allows(run, kLargeWork));
-  policy.end(run);
+  EXPECT_TRUE(policy_.allows(run, kLargeWork));
+  policy_.end(run);
 }
 
 TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunDoesNotCountAsWaitingForAProcessor) {
@@ -240,35 +240,35 @@ TEST_F(ThreadPolicyTest, PauseCausedByAnotherRunDoesNotCountAsWaitingForAProcess
 }
 
 TEST_F(ThreadPolicyTest, StaysPausedWhileTheOnlyThreadWaitsForAProcessor) {
-  runs_until_pause(policy, kMillisecond, kMillisecond / 10);
+  runs_until_pause(policy_, kMillisecond, kMillisecond / 10);
   for (int i = 0; i < 100; ++i) {
-    ASSERT_FALSE(run(policy, 4 * kMillisecond, 2 * kMillisecond)) << "run " << i;
+    ASSERT_FALSE(run(policy_, 4 * kMillisecond, 2 * kMillisecond)) << "run " << i;
   }
-  EXPECT_LE(pause_length(policy), 11U) << "the pause has its former length";
+  EXPECT_LE(pause_length(policy_), 11U) << "the pause has its former length";
 }
 
 TEST_F(ThreadPolicyTest, ShortWaitsDoNotExtendThePause) {
-  runs_until_pause(policy, kMillisecond, kMillisecond / 10);
+  runs_until_pause(policy_, kMillisecond, kMillisecond / 10);
   int runs = 0;
-  while (runs < 1000 && !run(policy, kMillisecond, kMillisecond / 10)) ++runs;
+  while (runs < 1000 && !run(policy_, kMillisecond, kMillisecond / 10)) ++runs;
   EXPECT_LE(runs, 11) << "a run waits for 0.9 ms";
 }
 
 TEST_F(ThreadPolicyTest, PausesGetLongerAfterRepeatedLosses) {
   uint64_t previous = 0;
   for (const uint64_t expected : {10, 20, 40, 80, 160, 320, 500, 500}) {
-    const int runs = runs_until_pause(policy, kMillisecond, kMillisecond / 10);
+    const int runs = runs_until_pause(policy_, kMillisecond, kMillisecond / 10);
     EXPECT_GT(runs, 1);
     EXPECT_LT(runs, previous == 0 ? 20 : 5) << "losses after a pause are noticed sooner";
-    const uint64_t length = pause_length(policy);
+    const uint64_t length = pause_length(policy_);
     EXPECT_LE(length, expected);
     EXPECT_GE(length, expected - 1);
     EXPECT_GE(length, previous);
     previous = length;
   }
   pass(100 * 500 * kMillisecond, 0);
-  runs_until_pause(policy, kMillisecond, kMillisecond / 10);
-  EXPECT_LE(pause_length(policy), 10U) << "a long time without losses resets the pause";
+  runs_until_pause(policy_, kMillisecond, kMillisecond / 10);
+  EXPECT_LE(pause_length(policy_), 10U) << "a long time without losses resets the pause";
 }
 
 TEST(ThreadPool, ZeroSelectsPerformanceCores) {
