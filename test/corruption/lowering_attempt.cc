@@ -17,6 +17,7 @@
 #include "formats/etrecord/etrecord.h"
 #include "formats/native/native_package.h"
 #include "test/support/acceptance.h"
+#include "test/support/program_builder.h"
 #include "vitrine/program.h"
 
 namespace vitrine::test {
