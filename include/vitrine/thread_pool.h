@@ -46,7 +46,7 @@ class ThreadPool {
   Use use() const { return use_; }
   // A region with less work is faster on one thread, so its caller need not call
   // should_parallelize().
-  static constexpr uint64_t kMinWorkNs = 8'000;
+  static constexpr uint64_t kMinWorkNs = 4'000;
   // Callers cap larger estimates of work at this value.
   static constexpr uint64_t kLargeWorkNs = 1'000'000'000;
 

@@ -14,8 +14,14 @@ namespace {
 
 namespace simd = optimized::simd;
 
-// Maximum number of rows in a task. All rows of a task share a panel of weights.
+// Limits of the number of rows in a task. All rows of a task share a panel of weights. With fewer
+// rows than the minimum, the task would not fill a tile of the kernel.
 constexpr size_t kMaxTaskRows = 64;
+constexpr size_t kMinTaskRows = 8;
+// Number of tasks with which several threads finish at about the same time.
+constexpr size_t kWantedTasks = 16;
+// Minimum number of multiplications in a task. Smaller tasks are not worth their calls.
+constexpr size_t kMinTaskProducts = 8192;
 
 size_t lane_count() { return static_cast<size_t>(simd::gemm_shape().lanes); }
 
@@ -51,7 +57,7 @@ bool saves_rows(const xnn_operator& op) {
   for (const size_t tail : kTails[rows % kRows]) {
     if (tail != 0) ours += std::max(tail * vectors, kMinSums);
   }
-  const size_t theirs = (rows + compute.tile[0] - 1) / compute.tile[0] * compute.tile[0] * vectors;
+  const size_t theirs = divide_up(rows, compute.tile[0]) * compute.tile[0] * vectors;
   return 100 * ours <= 96 * theirs;
 }
 
@@ -81,7 +87,7 @@ void multiply_panels(const gemm_context* context, size_t first_row, size_t first
     const size_t count = std::min(width, first_column + columns - column);
     tile.bias = at_byte(static_cast<const float*>(context->packed_w), column * context->w_stride);
     tile.right = tile.bias + width;
-    tile.vectors = static_cast<int64_t>((count + lane_count() - 1) / lane_count());
+    tile.vectors = static_cast<int64_t>(divide_up(count, lane_count()));
     tile.columns = static_cast<int64_t>(count);
     for (size_t row = 0; row < rows; row += step) {
       tile.rows = static_cast<int64_t>(std::min(step, rows - row));
@@ -98,12 +104,24 @@ void multiply_panels(const gemm_context* context, size_t first_row, size_t first
 void use_panels(xnn_operator& op, const std::byte*) {
   compute_parameters& compute = op.compute[0];
   const gemm_context& context = gemm_context_of(op);
-  const size_t rows = std::min(kMaxTaskRows, compute.range[0]);
   const size_t width = context.cn_stride / sizeof(float);
-  const size_t products = std::max<size_t>(1, rows * width * (context.k_scaled / sizeof(float)));
+  const size_t row_products = std::max<size_t>(1, width * (context.k_scaled / sizeof(float)));
+  const size_t panels = divide_up(compute.range[1], width);
+  size_t rows = std::clamp<size_t>(compute.range[0], 1, kMaxTaskRows);
+  size_t task_panels = std::max<size_t>(1, kTaskProducts / (rows * row_products));
+  const bool has_threads = compute.tile[1] < compute.range[1];  // XNNPACK divides only for threads
+  if (has_threads) {
+    const size_t products = compute.range[0] * panels * row_products;
+    const size_t wanted = std::clamp(products / kWantedTasks, kMinTaskProducts, kTaskProducts);
+    while (rows >= 2 * kMinTaskRows && rows * row_products > wanted &&
+           divide_up(compute.range[0], rows) * panels < kWantedTasks) {
+      rows /= 2;
+    }
+    task_panels = std::max<size_t>(1, wanted / (rows * row_products));
+  }
   compute.task_2d_tile_2d = reinterpret_cast<pthreadpool_task_2d_tile_2d_t>(&multiply_panels);
   compute.tile[0] = rows;
-  compute.tile[1] = std::max<size_t>(1, kTaskProducts / products) * width;
+  compute.tile[1] = task_panels * width;
 }
 
 template <xnn_operator_type kType>

@@ -48,6 +48,11 @@ struct Replacement {
 // Minimum number of multiplications in a task of a depthwise convolution or a matrix product.
 constexpr size_t kTaskProducts = 65536;
 
+template <class T>
+constexpr T divide_up(T count, std::type_identity_t<T> by) {
+  return (count + by - 1) / by;
+}
+
 // True if vectors are wider than 16 bytes, and the channels of a pixel fill at least `count`
 // vectors. XNNPACK's kernels for batch norms, poolings and bilinear resizing always use vectors of
 // 16 bytes.

@@ -25,7 +25,6 @@ constexpr const char* kHalfName = "Vitrine Winograd Convolution (NHWC, F16)";
 constexpr int64_t kTaskTiles = 32;
 
 constexpr int64_t round_up(int64_t count, int64_t step) { return (count + step - 1) / step * step; }
-constexpr int64_t divide_up(int64_t count, int64_t by) { return (count + by - 1) / by; }
 
 int64_t tile_count(int64_t tile, const WinogradSize& size) {
   return size.images * divide_up(size.height, tile) * divide_up(size.width, tile);
