@@ -334,7 +334,7 @@ bool run_rows(KernelContext& context, Line& line, std::initializer_list<Operand>
   return run_rows(context, line, operands, moved, out);
 }
 
-// Computes a result of any size. `try_small` is false if run_small() would return false.
+// Computes a result of any size. Does not call run_small() if `try_small` is false.
 [[gnu::noinline]] bool run_mixed(KernelContext& context, const FloatOperator& op, ScalarType common,
                                  std::initializer_list<Operand> operands, bool try_small,
                                  Tensor& out) {

@@ -86,20 +86,25 @@ void normalize_groups(KernelContext& context, const GroupNorm& a) {
   auto* const rstds = a.rstd.unchecked_mutable_data<float>();
   parallel_ranges(context, a.rows, 1, 8 * length * a.parts, [&](int64_t begin, int64_t end) {
     const int64_t block = simd::lines_at_once(length * a.parts);
+    float block_means[simd::kMaxLinesAtOnce];  // the results may share memory
+    float block_rstds[simd::kMaxLinesAtOnce];
     for (int64_t row = begin; row < end; ++row) {
       const float* const from = a.input.unchecked_data<float>() + row * length;
-      if ((row - begin) % block == 0) {
+      const int64_t item = (row - begin) % block;
+      if (item == 0) {
         simd::statistics(from, std::min(block, end - row), length, a.parts, a.part_size(),
-                         a.epsilon, means + row, rstds + row);
+                         a.epsilon, block_means, block_rstds);
       }
+      const float mean = means[row] = block_means[item];
+      const float rstd = rstds[row] = block_rstds[item];
       float* const to = a.out.unchecked_mutable_data<float>() + row * length;
       const int64_t first_channel = row % a.groups * a.channels;
       for (int64_t c = 0; c < a.channels; ++c) {
         const int64_t channel = first_channel + c;
         const float scale =
-            rstds[row] * (a.weight == nullptr ? 1.0F : a.weight->unchecked_data<float>()[channel]);
+            rstd * (a.weight == nullptr ? 1.0F : a.weight->unchecked_data<float>()[channel]);
         const float shift = a.bias == nullptr ? 0.0F : a.bias->unchecked_data<float>()[channel];
-        const float parameters[] = {scale, shift - means[row] * scale, 0};
+        const float parameters[] = {scale, shift - mean * scale, 0};
         for (int64_t part = 0; part < a.parts; ++part) {
           const int64_t at = part * a.part_size() + c * a.plane;
           const void* const plane = from + at;

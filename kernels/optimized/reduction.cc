@@ -58,6 +58,10 @@ bool resize(KernelContext& context, const Tensor& self, uint32_t mask, bool keep
 
 enum class Kind : uint8_t { kSum, kMean, kLargest, kSmallest };
 
+// Threads get whole groups of the lines that simd::sums() adds at once, so that rounding does not
+// depend on the number of threads.
+constexpr int64_t kGroup = 4;
+
 // Maximum length of a short line. Longer lines are reduced with SIMD vectors.
 constexpr int64_t kMaxShortLine = 8;
 
@@ -181,9 +185,11 @@ bool reduce(KernelContext& context, Kind kind, const Tensor& self, std::optional
   const auto* const from = self.unchecked_data<float>();
   auto* const to = out.unchecked_mutable_data<float>();
   if (block->inner == 1) {
-    parallel_ranges(context, block->outer, 1, 4 * block->reduced, [&](int64_t begin, int64_t end) {
-      reduce_lines(kind, from + begin * block->reduced, end - begin, block->reduced, to + begin);
-    });
+    parallel_ranges(context, block->outer, kGroup, 4 * block->reduced,
+                    [&](int64_t begin, int64_t end) {
+                      reduce_lines(kind, from + begin * block->reduced, end - begin, block->reduced,
+                                   to + begin);
+                    });
     return true;
   }
   const int64_t strips = (block->inner + simd::kColumns - 1) / simd::kColumns;

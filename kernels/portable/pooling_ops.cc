@@ -111,7 +111,8 @@ void max_pool2d_with_indices_backward(KernelContext& context, const Tensor& grad
       !check_sizes(context, grad_output, sizes, "grad_output") ||
       !check_sizes(context, indices, sizes, "indices") ||
       !context.resize(grad_input, self.sizes()) ||
-      !check_data(context, {&grad_output, &indices, &grad_input})) {
+      !check_data(context, {&grad_output, &indices, &grad_input}) ||
+      !check_no_overlap(context, grad_input, {&grad_output, &indices})) {
     return;
   }
   if (grad_input.numel() == 0) return;

@@ -40,19 +40,22 @@ namespace {
 
 // Copies the block self[i, ...] for every element i of the index. `picks` has the sizes of the
 // index. `self`, the index and `out` are row-major.
-void take_blocks(KernelContext& context, const Tensor& self, const IndexReader& index,
-                 const Layout& picks, Tensor& out) {
+void take_blocks(KernelContext& context, const Tensor& self, const Tensor& index,
+                 const IndexReader& reader, const Layout& picks, Tensor& out) {
   Layout result = picks;
   size_t size = self.element_size();
   for (size_t i = 1; i < self.rank(); ++i) {
     result.insert(result.rank, self.size(i), 0);
     size *= static_cast<size_t>(self.size(i));
   }
-  if (!resize_to(context, out, result.size_span()) || !check_data(context, {&self, &out})) return;
+  if (!resize_to(context, out, result.size_span()) || !check_data(context, {&self, &out}) ||
+      !check_no_overlap(context, out, {&index})) {
+    return;
+  }
   auto* to = out.unchecked_mutable_data<std::byte>();
   const int64_t count = picks.numel();
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t picked = index[i];
+    const int64_t picked = reader[i];
     if (!check_index(context, picked, self.size(0))) return;
     if (size == 0) continue;
     std::memmove(to, self.unchecked_data<std::byte>() + static_cast<size_t>(picked) * size, size);
@@ -70,7 +73,7 @@ void take_along(KernelContext& context, const Tensor& self, size_t dim, const Te
   if (wraps) reader->wrap(size_at(self, dim));
   if (dim == 0 && self.rank() != 0 && self.is_contiguous() && index.is_contiguous() &&
       out.is_contiguous()) {
-    return take_blocks(context, self, *reader, index_layout, out);
+    return take_blocks(context, self, index, *reader, index_layout, out);
   }
   Layout block = at_least_1d(self);
   const int64_t size = block.sizes[dim];
@@ -79,7 +82,10 @@ void take_along(KernelContext& context, const Tensor& self, size_t dim, const Te
   const Layout& picks = index_layout;
   Layout result = block;
   for (size_t i = 0; i < picks.rank; ++i) result.insert(dim + i, picks.sizes[i], 0);
-  if (!resize_to(context, out, result.size_span()) || !check_data(context, {&self, &out})) return;
+  if (!resize_to(context, out, result.size_span()) || !check_data(context, {&self, &out}) ||
+      !check_no_overlap(context, out, {&index})) {
+    return;
+  }
   Layout out_picks(out);
   Layout out_block(out);
   while (out_picks.rank > dim + picks.rank) out_picks.remove(out_picks.rank - 1);

@@ -8,8 +8,9 @@ namespace vitrine {
 
 namespace {
 
-// Larger outputs are copied with several threads instead.
-constexpr int64_t kMaxSegmentElements = 4096;
+// Maximum number of elements whose offsets are kept on the stack. Larger outputs are copied with
+// several threads instead.
+constexpr int64_t kMaxSegmentElements = 1024;
 // Shorter runs are copied element by element.
 constexpr int64_t kMinBlock = 16;
 
@@ -50,8 +51,9 @@ void copy_rows(std::span<const Offsets> rows, std::span<const Offsets> elements,
   for (const Offsets& row : rows) {
     const std::byte* const from = self.unchecked_data<std::byte>() + row.from;
     std::byte* const to = out.unchecked_mutable_data<std::byte>() + row.to;
-    for (const auto& [first, bytes] : blocks) std::memcpy(to + first.to, from + first.from, bytes);
-    for (const Offsets& element : elements) std::memcpy(to + element.to, from + element.from, size);
+    for (const auto& [first, bytes] : blocks) std::memmove(to + first.to, from + first.from, bytes);
+    for (const Offsets& element : elements)
+      std::memmove(to + element.to, from + element.from, size);
   }
 }
 
@@ -61,7 +63,8 @@ void copy_small(const Tensor& self, std::span<const SegmentList> dimensions, Ten
     return tensor.strides()[dim] * size;
   };
   const size_t last = dimensions.size() - 1;
-  // The numbers of rows and of elements in a row, whose product is at most kMaxSegmentElements.
+  // The rows come first, then the elements of a row. The product of their numbers is at most
+  // kMaxSegmentElements, so their sum is at most one more.
   Offsets offsets[kMaxSegmentElements + 1];
   offsets[0] = {0, 0};
   size_t rows = 1;

@@ -226,6 +226,17 @@ TEST(Overlap, RejectsOutputThatOverlapsAnInput) {
     EXPECT_TRUE(
         fails(call.run("aten::repeat_interleave.Tensor_out", repeats, KernelCall::none(), repeated),
               kBad, kMessage));
+    Tensor& rows = call.make<int64_t>({3}, {2, 0, 1});
+    for (const std::vector<int32_t>& sizes : {std::vector<int32_t>{3}, {1, 3}}) {
+      Tensor& values = call.make<int64_t>(sizes, {5, 6, 7});
+      Tensor& taken = call.make(ScalarType::kLong, sizes);
+      call.overlap(taken, rows, offset);
+      const Error error =
+          sizes.size() == 1
+              ? call.run("aten::index.Tensor_out", values, call.tensors({&rows}, true), taken)
+              : call.run("aten::index_select.out", values, int64_t{1}, rows, taken);
+      EXPECT_TRUE(fails(error, kBad, kMessage)) << sizes.size();
+    }
   }
 }
 

@@ -398,12 +398,17 @@ void Normalize(const float* in, int64_t lines, int64_t count, double epsilon, co
   const Tag d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const int64_t block = lines_at_once(count);
+  float means[kMaxLinesAtOnce];  // `mean` and `rstd` may share memory
+  float rstds[kMaxLinesAtOnce];
   for (int64_t line = 0; line < lines; ++line, in += count, out += count) {
-    if (line % block == 0) {
-      Statistics(in, std::min(block, lines - line), count, 1, 0, epsilon, mean + line, rstd + line);
+    const int64_t item = line % block;
+    if (item == 0) {
+      Statistics(in, std::min(block, lines - line), count, 1, 0, epsilon, means, rstds);
     }
-    const V center = hn::Set(d, mean[line]);
-    const V scale = hn::Set(d, rstd[line]);
+    mean[line] = means[item];
+    rstd[line] = rstds[item];
+    const V center = hn::Set(d, means[item]);
+    const V scale = hn::Set(d, rstds[item]);
     for (int64_t i = 0; i < count; i += lanes) {
       const int64_t rest = count - i;
       V x = hn::Mul(hn::Sub(load_part(d, in + i, rest), center), scale);

@@ -18,7 +18,8 @@ void statistics(const float* values, int64_t lines, int64_t count, int64_t parts
                 double epsilon, float* mean, float* rstd);
 // Number of lines for one call of statistics(). The processor overlaps the steps of short lines.
 // Long lines should be in the cache when the caller reads them again.
-constexpr int64_t lines_at_once(int64_t count) { return count <= 64 ? 16 : 1; }
+constexpr int64_t kMaxLinesAtOnce = 16;
+constexpr int64_t lines_at_once(int64_t count) { return count <= 64 ? kMaxLinesAtOnce : 1; }
 
 // The result is NaN if the line contains NaN. `count` must be positive.
 float largest(const float* values, int64_t count);

@@ -164,26 +164,26 @@ class InvocationTest : public testing::Test {
 };
 
 TEST_F(InvocationTest, OperatorsWithLittleWorkUseOneThread) {
-  // Per row, 128 elements are moved (12 per ns), and 64 * 64 products are computed (64 per ns). The
+  // Per row, 128 elements are moved (12 per ns), and 64 * 64 products are computed (32 per ns). The
   // weights have 64 * 64 elements.
-  EXPECT_EQ(work_ns(linear(102)), 0U);
-  EXPECT_EQ(work_ns(linear(103)), 8032U);
+  EXPECT_EQ(work_ns(linear(26)), 0U);
+  EXPECT_EQ(work_ns(linear(27)), 4085U);
   // Each element takes 2 / 12 ns to read and write, and 1 / 4 ns to compute.
-  EXPECT_EQ(work_ns(absolute(19'199)), 0U);
-  EXPECT_EQ(work_ns(absolute(19'200)), 8000U);
+  EXPECT_EQ(work_ns(absolute(9'599)), 0U);
+  EXPECT_EQ(work_ns(absolute(9'600)), 4000U);
   // Each element is read and written, at 6 elements per ns.
-  EXPECT_EQ(work_ns(transpose(2'999)), 0U);
-  EXPECT_EQ(work_ns(transpose(3'000)), 8000U);
+  EXPECT_EQ(work_ns(transpose(1'499)), 0U);
+  EXPECT_EQ(work_ns(transpose(1'500)), 4000U);
 }
 
 TEST_F(InvocationTest, EightBitProductsAreEstimatedToBeFaster) {
-  EXPECT_EQ(work_ns(linear(211, xnn_datatype_qint8)), 0U);
-  EXPECT_EQ(work_ns(linear(212, xnn_datatype_qint8)), 8029U);
+  EXPECT_EQ(work_ns(linear(100, xnn_datatype_qint8)), 0U);
+  EXPECT_EQ(work_ns(linear(101, xnn_datatype_qint8)), 4004U);
 }
 
 TEST_F(InvocationTest, ConvolutionWorkGrowsWithTheNumberOfProducts) {
-  EXPECT_EQ(work_ns(convolution(8)), 0U);
-  EXPECT_EQ(work_ns(convolution(16)), 16 * 16 * 16 * 144 / 64 + 2 * 16 * 16 * 16 / 12U);
+  EXPECT_EQ(work_ns(convolution(4)), 0U);
+  EXPECT_EQ(work_ns(convolution(16)), 16 * 16 * 16 * 144 / 32 + 2 * 16 * 16 * 16 / 12U);
 }
 
 TEST_F(InvocationTest, LargeDepthwiseWindowsAreEstimatedToBeSlower) {
@@ -195,14 +195,14 @@ TEST_F(InvocationTest, LargeDepthwiseWindowsAreEstimatedToBeSlower) {
 // A batch matrix multiply packs its right operand in each run, so it is estimated to compute only
 // 12 products per ns. Per row, it moves 128 elements and computes 64 * 64 products.
 TEST_F(InvocationTest, BatchMatrixMultipliesAreEstimatedToBeSlower) {
-  EXPECT_EQ(work_ns(matrix_product(22)), 0U);
-  EXPECT_EQ(work_ns(matrix_product(23)), 8096U);
+  EXPECT_EQ(work_ns(matrix_product(11)), 0U);
+  EXPECT_EQ(work_ns(matrix_product(12)), 4224U);
 }
 
 // Each element is read and written (12 per ns), and its exponential is computed (1 per ns).
 TEST_F(InvocationTest, SoftmaxWorkIncludesExponentials) {
-  EXPECT_EQ(work_ns(softmax(6857)), 0U);
-  EXPECT_EQ(work_ns(softmax(6858)), 8001U);
+  EXPECT_EQ(work_ns(softmax(3428)), 0U);
+  EXPECT_EQ(work_ns(softmax(3429)), 4000U);
 }
 
 TEST_F(InvocationTest, EstimatesNoWorkForPoolsOfOneThread) {

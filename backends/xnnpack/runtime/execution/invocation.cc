@@ -23,6 +23,7 @@ constexpr double kElementsPerNs = 12;
 constexpr double kTransposedPerNs = 6;
 constexpr double kFunctionsPerNs = 4;
 constexpr double kExponentialsPerNs = 1;
+constexpr double kAttentionNs = 8'000;  // a guess, because its time depends on the position
 
 using Dims = std::span<const size_t>;
 
@@ -66,7 +67,7 @@ class Work {
       case OperatorKind::kTranspose:
         return elements_moved() / kTransposedPerNs;
       case OperatorKind::kAttention:
-        return ThreadPool::kMinWorkNs;
+        return kAttentionNs;
       case OperatorKind::kBinary:
       case OperatorKind::kCopy:
       case OperatorKind::kOther:

@@ -1,5 +1,6 @@
 // Speeds up XNNPACK's concatenations, splits and transpositions. XNNPACK calls its copy kernel once
-// per row, and a row may be a single element. It transposes square tiles, even of narrow matrices.
+// per row, and a row may be a single element. XNNPACK also transposes square tiles, even of narrow
+// matrices.
 #pragma once
 
 #include <xnnpack.h>

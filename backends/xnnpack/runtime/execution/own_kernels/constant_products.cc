@@ -109,13 +109,13 @@ void use_panels(xnn_operator& op, const std::byte*) {
   const size_t panels = divide_up(compute.range[1], width);
   size_t rows = std::clamp<size_t>(compute.range[0], 1, kMaxTaskRows);
   size_t task_panels = std::max<size_t>(1, kTaskProducts / (rows * row_products));
-  const bool has_threads = compute.tile[1] < compute.range[1];  // XNNPACK divides only for threads
-  if (has_threads) {
+  const bool has_threads = compute.tile[1] < compute.range[1];
+  if (has_threads) {  // XNNPACK divided the columns, which it does only for threads
     const size_t products = compute.range[0] * panels * row_products;
     const size_t wanted = std::clamp(products / kWantedTasks, kMinTaskProducts, kTaskProducts);
     while (rows >= 2 * kMinTaskRows && rows * row_products > wanted &&
            divide_up(compute.range[0], rows) * panels < kWantedTasks) {
-      rows /= 2;
+      rows = (rows / 2 + kMinTaskRows - 1) / kMinTaskRows * kMinTaskRows;
     }
     task_panels = std::max<size_t>(1, wanted / (rows * row_products));
   }
