@@ -100,7 +100,9 @@ TEST_F(PackedConvolution, OrdersDepthwiseWeightsOnce) {
     }
     if (is_first) {
       packed = packed_bytes();
-      if (optimized::simd::gemm_shape().lanes > 3) EXPECT_GE(packed, 32 * 9 * sizeof(float));
+      if (optimized::simd::gemm_shape().lanes > 3) {
+        EXPECT_GE(packed, 32 * 9 * sizeof(float));
+      }
     }
   }
   EXPECT_EQ(packed_bytes(), packed);
