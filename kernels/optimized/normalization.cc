@@ -142,10 +142,10 @@ bool softmax_out(KernelContext& context, const Tensor& self, int64_t dim, bool h
   auto* const to = out.unchecked_mutable_data<float>();
   if (self.dim_order().back() == along) {
     // NOLINTNEXTLINE(clang-analyzer-core.DivideZero): self has elements
-    parallel_ranges(
-        context, self.numel() / length, 1, 20 * length, [&](int64_t begin, int64_t end) {
-          Function::lines(from + begin * length, to + begin * length, end - begin, length);
-        });
+    const int64_t lines = self.numel() / length;
+    parallel_ranges(context, lines, 1, 20 * length, [&](int64_t begin, int64_t end) {
+      Function::lines(from + begin * length, to + begin * length, end - begin, length);
+    });
     return true;
   }
   if (length > kMaxRows) return false;

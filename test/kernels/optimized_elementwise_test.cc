@@ -71,8 +71,8 @@ TEST_P(OptimizedElementwise, MatchesPortableKernelsInEveryLayout) {
       const auto condition = c.tensor(ScalarType::kBool, b_layout.sizes, b_layout.order);
       const auto one = c.tensor(GetParam(), {1});
       // Each kernel has its own output, so that none inherits the elements of another.
-      const auto out = [&](ScalarType dtype) {
-        return c.out(dtype, out_layout.sizes, out_layout.order);
+      const auto out = [&c, &layout = out_layout](ScalarType dtype) {
+        return c.out(dtype, layout.sizes, layout.order);
       };
       c.run("aten::add.out", {}, a, b, EValue(int64_t{1}), out(GetParam()));
       c.run("aten::lt.Tensor_out", {}, b, a, out(ScalarType::kBool));

@@ -102,9 +102,9 @@ TEST(Signature, ErrorsDescribeTheProblem) {
       {"x::f(int[2) -> ()", "expected one of \"]\""},
       {"x::f() -> Tensor x y", "expected the end of the signature"},
   };
-  for (const auto& [text, error] : cases) {
-    SCOPED_TRACE(text);
-    EXPECT_ERROR(std::invalid_argument, parse_signature(text), error);
+  for (const auto& row : cases) {
+    SCOPED_TRACE(row.first);
+    EXPECT_ERROR(std::invalid_argument, parse_signature(row.first), row.second);
   }
 }
 

@@ -239,9 +239,9 @@ TEST(DeclaredOperators, RejectsUnsupportedSignatures) {
       {"my::one(Tensor x) -> int", "must be a new tensor"},
       {"my::one(Tensor(a!)[] x) -> ()", "must be a single tensor"},
   };
-  for (const auto& [signature, error] : cases) {
-    SCOPED_TRACE(signature);
-    EXPECT_ERROR(AotError, parse_operator(signature), error);
+  for (const auto& row : cases) {
+    SCOPED_TRACE(row.first);
+    EXPECT_ERROR(AotError, parse_operator(row.first), row.second);
   }
 }
 

@@ -160,9 +160,9 @@ TEST(KindOfFile, ErrorTellsWhatToDoWithFilesOfOtherTools) {
       {"GGUF\x03", "found a GGUF model (.gguf): export the PyTorch"},
       {"some text, not a model", "the kind of file is unknown"},
       {"", "the file is empty"}};
-  for (const auto& [text, error] : cases) {
-    SCOPED_TRACE(text);
-    EXPECT_ERROR(HostError, kind_of_file(std::as_bytes(std::span(text)), "file"), error);
+  for (const auto& row : cases) {
+    SCOPED_TRACE(row.first);
+    EXPECT_ERROR(HostError, kind_of_file(std::as_bytes(std::span(row.first)), "file"), row.second);
   }
 }
 
