@@ -178,7 +178,7 @@ void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
                         static_cast<long long>(parts), outs.size());
   }
   int64_t start = 0;
-  for (int64_t i = 0; i < parts && !context.failed(); ++i) {
+  for (int64_t i = 0; i < parts; ++i) {
     const int64_t length = length_of(i);
     Tensor& out = *outs[static_cast<size_t>(i)];
     const bool fits = length >= 0 && length <= self.size(*axis) - start;
@@ -186,9 +186,10 @@ void split_tensor(KernelContext& context, const Tensor& self, int64_t dim,
       copy_part(context, self,
                 narrow_layout(context, self, static_cast<int64_t>(*axis), start, length), out);
     }
+    if (context.failed()) return;  // for example, because the length is out of range
     start += length;
   }
-  if (!context.failed() && start != self.size(*axis)) {
+  if (start != self.size(*axis)) {
     context.fail(ErrorCode::kInvalidArgument,
                  "the parts have %lld elements in total, but the dimension has %d",
                  static_cast<long long>(start), self.size(*axis));
