@@ -146,8 +146,8 @@ Node* match_spelled_attention(ExportedProgram& program, Node& product) {
   if (mask != nullptr && rank_of(mask) == 1) mask = to.make("aten.unsqueeze.default", {mask, 0});
   if (found->hidden != nullptr) {
     mask = visible_mask(to, found->hidden);
-    // custom_sdpa returns NaN for a query without visible keys. Calls that hide keys with a finite
-    // number do not return NaN. For these calls, every query must see the first key.
+    // custom_sdpa returns NaN for a query that sees no key. Calls that hide keys with a finite
+    // number return a number instead, so they match only if every query sees the first key.
     if (!found->hides_with_infinity) {
       const std::optional<LinearSum> start = IndexValues(program).causal_from(mask);
       if (!start || !is_never_negative(*start)) return nullptr;

@@ -178,8 +178,8 @@ class Method {
   // be read, execute() fails until a call to reset_state() succeeds.
   Error reset_state();
 
-  // An error that did not stop loading, such as a cache file that cannot be written. Success if
-  // there was no such error.
+  // An error that did not stop loading, such as a cache file that cannot be written. Otherwise
+  // success.
   const Error& warning() const { return warning_; }
 
   // Must not be called during an execution. The numbers can grow at the first execution, which may

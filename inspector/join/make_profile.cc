@@ -346,8 +346,8 @@ class ProfileMaker {
     profile_.notes.push_back("figures that delegates logged in the last run: " + text);
   }
 
-  // Adds a note about the runs that took more than twice the median, unless runs executed different
-  // instructions. The times of such runs differ anyway.
+  // Adds a note about the runs that took more than twice the median. Adds no note if the runs
+  // executed different instructions, because different times are then normal.
   void note_outliers() {
     if (profile_.runs_differ) return;
     const std::vector<uint32_t> outliers = outliers_of(profile_.wall_samples, window_);

@@ -250,7 +250,7 @@ struct Best {
 // Computes the largest or smallest element and its row-major index within the reduced dimensions.
 // `values` and `indices` (Long) may be null. self's dtype must be castable to the dtype of
 // `values`. NaN wins over every number. Ties: the first element wins. Fails with InvalidArgument if
-// there are no elements.
+// `self` is empty.
 void extremum(KernelContext& context, Extremum which, const Tensor& self,
               std::optional<uint32_t> mask, bool keepdim, Tensor* values, Tensor* indices) {
   if (!mask || (indices != nullptr && !check_dtype(context, *indices, ScalarType::kLong, "out")))

@@ -22,7 +22,7 @@ void broadcast_strides(const Tensor& tensor, size_t rank, std::span<int64_t> str
 
 // Returns the number n for which element i of `out` corresponds to element i % n of `tensor`, if
 // `tensor` is broadcast to `out` and elements are counted in memory order: out.numel() for equal
-// layouts, 3 for [1,3] in [2,3], 1 for a single element. Returns 0 if there is no such n (for
+// layouts, 3 for [1,3] in [2,3], 1 for a single element. Returns 0 if n does not exist (for
 // example, for [2,1] in [2,3]), if `tensor` does not broadcast, or if `out` has no elements.
 int64_t repeat_period(const Tensor& tensor, const Tensor& out);
 

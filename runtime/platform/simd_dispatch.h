@@ -31,7 +31,7 @@ inline int64_t supported_targets() {
 }
 
 // Index in HWY_CHOOSE_TARGET_LIST of the best target that is in both `compiled` and `supported`.
-// One past the list's end if there is no such target.
+// One past the list's end if none of its targets is in both.
 inline size_t best_target(int64_t compiled, int64_t supported) {
   constexpr int kFirst = HWY_HIGHEST_TARGET_BIT + 1 - HWY_MAX_DYNAMIC_TARGETS;
   const auto mask = static_cast<uint64_t>(compiled & supported) >> kFirst;

@@ -10,7 +10,7 @@ namespace vitrine::platform {
 void read_start(const char* path, char* text, size_t size);
 
 // Finds the line that begins with `key` and a space, and returns the rest of this line. Null if
-// there is no such line.
+// the text lacks such a line.
 const char* find_line(const char* text, const char* key);
 
 }  // namespace vitrine::platform

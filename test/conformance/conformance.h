@@ -100,7 +100,7 @@ Tensor& compute(KernelCall& call, const char* op, std::vector<int32_t> out, Args
 }
 Tensor& viewed(KernelCall& call, Tensor& x, const std::vector<int32_t>& sizes);
 Tensor& permuted(KernelCall& call, Tensor& x, const std::vector<int64_t>& order);
-// Returns `x` itself if there are no bounds.
+// Returns `x` itself without bounds.
 Tensor& bounded(KernelCall& call, Tensor& x, const std::optional<Bounds>& bounds);
 // These functions convert between NHWC and NCHW.
 inline Tensor& to_nchw(KernelCall& call, Tensor& x) { return permuted(call, x, {0, 3, 1, 2}); }

@@ -57,9 +57,9 @@ class Winograd {
   bool runs_always(xnn_operator_t op) const;
   void drop_tables(xnn_runtime_t runtime) const;
   // Makes the operators call Vitrine's kernel and writes the kernel's name to their elements of
-  // `names`. `names` has one element for each operator that runs. Skips operators that have not
-  // been reshaped or have nothing to compute. An operator with XNNPACK's weights is also skipped if
-  // choose_winograd_tile() now returns another tile size than at load.
+  // `names`. `names` has one element for each operator that runs. Skips operators without
+  // shapes and operators with nothing to compute. An operator with XNNPACK's weights is also
+  // skipped if choose_winograd_tile() now returns another tile size than at load.
   void use(xnn_runtime_t runtime, const char** names);
 
   size_t weight_bytes() const { return weight_bytes_; }
