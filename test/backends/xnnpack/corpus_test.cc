@@ -51,7 +51,7 @@ class CorpusTest : public DelegateTest, public testing::WithParamInterface<const
     named_data = &program.named_data();
     const Result<std::unique_ptr<Delegate>> loaded = init(payload.bytes());
     if (!loaded.ok() && test::lacks_f16_products(loaded.error())) {
-      GTEST_SKIP() << loaded.error().message();
+      GTEST_SKIP() << "this processor lacks f16 arithmetic: " << loaded.error().message();
     }
     ASSERT_TRUE(loaded.ok()) << loaded.error().message();
     ASSERT_EQ(recorded.records.size(), 1u);

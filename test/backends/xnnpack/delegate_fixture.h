@@ -88,7 +88,7 @@ class DelegateTest : public testing::Test {
   void load(PayloadBuilder& builder) {
     Result<std::unique_ptr<Delegate>> loaded = init(builder.build());
     if (!loaded.ok() && test::lacks_f16_products(loaded.error())) {
-      GTEST_SKIP() << loaded.error().message();
+      GTEST_SKIP() << "this processor lacks f16 arithmetic: " << loaded.error().message();
     }
     ASSERT_TRUE(loaded.ok()) << loaded.error().message();
     delegate = std::move(*loaded);
